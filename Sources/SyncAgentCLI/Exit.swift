@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import Glibc
-import SyncAgent
 
 /// An error that ends a command, as a sentence.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -34,15 +32,6 @@ enum Exit {
 
     /// The error that ends the command with a code, and prints nothing.
     static func with(_ code: Code) -> ExitCode { ExitCode(code.rawValue) }
-
-    /// Ends the program with a message unless this many more threads can be started: it would hang without them.
-    static func unlessThreads(_ count: Int) {
-        guard !canStart(threads: count) else { return }
-        Message.error(
-            "Too few threads can be started. Raise TasksMax= in the unit, the limit on processes of the container, or "
-                + "ulimit -u in the shell.")
-        exit(Code.badConfiguration.rawValue)
-    }
 
     /// Does work whose errors end the command with an exit code.
     static func with<Result>(_ code: Code, _ work: () throws -> Result) throws(ExitCode) -> Result {

@@ -53,7 +53,6 @@ enum EntryPoint {
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
-        Exit.unlessThreads(1)
         // A missing standard stream is replaced by /dev/null: otherwise the first files opened would take its number. Output
         // is not taken there: a command that cannot write it fails.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
@@ -62,7 +61,8 @@ enum EntryPoint {
         // The parent may have set SIGCHLD to be ignored; then the agent would not notice that a helper ended.
         signal(SIGCHLD, SIG_DFL)
         TaskExecution.install()
-        Task {
+        // On the main actor, it would wait for a thread of libdispatch, which says nothing if it cannot start one.
+        Task.detached {
             do {
                 if let flaw = CommandLineText.flaw(in: Array(CommandLine.arguments.dropFirst())) {
                     Message.usage(flaw)

@@ -66,7 +66,7 @@ final class TransferThread: SerialExecutor {
     ///
     /// A turn does what is due, and waits until the bell rings or the next time limit.
     func start(_ turn: @escaping @Sendable () -> Void) {
-        precondition(startThread("transfers") { self.alternate(turn) }, "no thread can be started")
+        startNeededThread("transfers") { self.alternate(turn) }
     }
 
     /// Ends the thread after all queued work.

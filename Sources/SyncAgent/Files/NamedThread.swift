@@ -2,6 +2,10 @@
 import CLinux
 import Dispatch
 import Glibc
+import SystemPackage
+
+/// Starts a named thread; returns whether it was started.
+typealias StartThread = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
 
 /// Starts a thread with all signals blocked except those of faults.
 ///
@@ -27,8 +31,35 @@ package func startThread(_ name: StaticString, _ body: @escaping @Sendable () ->
     return error == 0
 }
 
+/// Starts a thread without which nothing would go on; the program ends with 1 and a message if none can be started for
+/// ten seconds.
+///
+/// - Parameters:
+///   - name: The name of the thread.
+///   - start: Starts a thread; the default is ``startThread(_:_:)``.
+///   - body: What the thread runs.
+func startNeededThread(
+    _ name: StaticString, by start: StartThread = startThread, _ body: @escaping @Sendable () -> Void
+) {
+    let limit = ContinuousClock.now + .seconds(10)
+    while !start(name, body) {
+        if ContinuousClock.now > limit {
+            let message =
+                "syncagent: No thread can be started. Raise TasksMax= in the unit, the limit on processes of the "
+                + "container, or ulimit -u in the shell.\n"
+            _ = try? FileDescriptor.standardError.writeAll(message.utf8)
+            _exit(1)
+        }
+        usleep(10_000)
+    }
+}
+
 /// Whether this many more threads can run at once, by the limits on processes of the user and of the control group.
 package func canStart(threads count: Int) -> Bool {
+    var (all, before) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_BLOCK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     let end = DispatchSemaphore(value: 0)
     var threads: [pthread_t] = []
     for _ in 0..<count {

@@ -29,9 +29,6 @@ final class TaskThreads: TaskExecutor {
         var isTimed = false
     }
 
-    /// Starts a named thread; returns whether it was started.
-    typealias StartThread = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
-
     private let startThread: StartThread
     private let most: Int
     private let state = Mutex(State())
@@ -70,19 +67,16 @@ final class TaskThreads: TaskExecutor {
         }
         for _ in jobs { sem_post(waiting) }
         for started in 0..<lacking where !startThread("task", { self.work() }) {
+            // The threads there are run the jobs; without any, one has to be started.
             let areNone = state.withLock { state in
                 state.threads -= lacking - started
+                defer { state.threads = max(1, state.threads) }
                 return state.threads == 0
             }
-            // Other threads run the jobs. If there are none, the start is retried.
-            guard areNone else { return }
-            usleep(Self.pause)
-            return add([])
+            if areNone { startNeededThread("task", by: startThread) { self.work() } }
+            return
         }
     }
-
-    /// The pause before a failed thread start is retried, in microseconds.
-    private static let pause: UInt32 = 10_000
 
     private func work() {
         while true {
@@ -113,7 +107,7 @@ extension TaskThreads: SchedulingExecutor {
             defer { state.isTimed = true }
             return !state.isTimed
         }
-        if isFirst { while !startThread("time", { self.enqueueDue() }) { usleep(Self.pause) } }
+        if isFirst { startNeededThread("time", by: startThread) { self.enqueueDue() } }
     }
 
     /// Enqueues jobs as they become due.

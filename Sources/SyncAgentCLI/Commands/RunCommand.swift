@@ -61,6 +61,12 @@ struct RunCommand: AsyncParsableCommand {
                     + "its own (User= in its systemd unit, or setpriv --reuid), or confirm with --allow-root.",
                 code: .badConfiguration)
         }
+        guard canStart(threads: once ? Self.leastThreads.once : Self.leastThreads.always) else {
+            // That may pass: a service is started again.
+            throw Exit.because(
+                "Too few threads can be started. Raise TasksMax= in the unit, the limit on processes of the container, or "
+                    + "ulimit -u in the shell.")
+        }
         let display = SyncProgressDisplay(on: output.messages)
         try await runAgent(progress: once && display.display.isLive ? display : nil)
     }
@@ -83,7 +89,6 @@ struct RunCommand: AsyncParsableCommand {
         mallopt(M_ARENA_MAX, 2)
         // Return large blocks to the system at once; by default glibc raises this threshold when one is freed.
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
-        Exit.unlessThreads(once ? Self.leastThreads.once : Self.leastThreads.always)
         let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
@@ -220,9 +225,9 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// The threads without which the agent filled no cache, besides the three that run at the check; its helper programs
-    /// count, too.
-    private static let leastThreads = (once: 7, always: 11)
+    /// The threads without which libraries of the agent wait for ever or end it, besides those that run at the check; its
+    /// helper programs count, too.
+    private static let leastThreads = (once: 10, always: 16)
 
     /// Raises the limit on open files to the hard limit (65,536 at most), and divides the descriptors.
     private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
