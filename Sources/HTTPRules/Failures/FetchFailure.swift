@@ -9,8 +9,8 @@ package struct FetchFailure: Error, Equatable, Sendable {
         /// Transient, such as a network error or an overloaded server, or the failure of a whole origin that its owner will
         /// correct: it may be over in a second.
         case passing
-        /// The status means a cause that will be over soon, but some servers send it for good, such as 202 to a program
-        /// that cannot solve a challenge. The first attempts are those of `passing`, the others of `lasting`.
+        /// The cause will probably be over soon, but may stay for good: some servers always send 202 to a program that cannot
+        /// solve a challenge. The first attempts are those of `passing`, the others of `lasting`.
         case momentary
         /// The server asks for fewer requests (429): its whole origin waits.
         case throttled
@@ -169,9 +169,11 @@ extension FetchFailure {
     }
 
     package static func address(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
-        var failure = FetchFailure(.addressRefused, refusal.text(for: host))
+        let isName = !FetchTarget.isNoName(host)
+        // Until it is connected, a router may give each name an address of its own.
+        var failure = FetchFailure(.addressRefused, refusal.text(for: host), isName ? .momentary : nil)
         // Some networks resolve all names to the address of their login page.
-        if case .notPublic(let address, let special) = refusal, special.isNetwork, !FetchTarget.isNoName(host) {
+        if case .notPublic(let address, let special) = refusal, special.isNetwork, isName {
             failure.page = Page(address: "\(address)")
         }
         return failure

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 import ImageChecks
 
@@ -24,12 +25,20 @@ package struct RepeatedFailure: Equatable, Sendable {
     package var persistence: FetchFailure.Persistence {
         // Cases with the same code: only the message distinguishes them.
         if message.starts(withBytes: FetchFailure.redirected) { return .lasting }
+        if code == .fetch(.addressRefused), !isOfNumericHost { return .momentary }
         if code == .fetch(.protocolViolation), message.ends(withBytes: FetchFailure.mayPass) { return .passing }
         return code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
     }
 
+    /// Whether the advice of a refused address names a host that is written as an address, and so has no other one.
+    private var isOfNumericHost: Bool {
+        AddressAdvice.find(in: message)?.advice.host.map(FetchTarget.isNoName) ?? false
+    }
+
     /// Whether its cause is likely to last for hours or for good.
     package var isLasting: Bool {
+        // Often a setting is missing.
+        if code == .fetch(.addressRefused) { return true }
         if persistence == .momentary { return attempts > Backoff.momentaryAttempts }
         return ![.passing, .throttled].contains(persistence)
     }

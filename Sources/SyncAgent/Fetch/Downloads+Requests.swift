@@ -79,9 +79,10 @@ extension Downloads {
 
     /// A refused address, which may be that of the login page of a network: many have theirs at a private one.
     static func refused(_ failure: FetchFailure, _ download: ActiveDownload) -> FetchFailure {
-        var failure = failure
-        failure.page = FetchFailure.Page(origin: download.steps?.otherOrigin, address: failure.page?.address)
-        return failure
+        let origin = download.steps?.otherOrigin
+        var refused = origin == nil ? failure : failure.inRedirect
+        refused.page = FetchFailure.Page(origin: origin, address: failure.page?.address)
+        return refused
     }
 
     /// Sends the next request of a download if its route is known; returns whether it did.

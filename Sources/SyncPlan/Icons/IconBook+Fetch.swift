@@ -292,7 +292,7 @@ extension IconBook {
             // After a cut download that brought bytes, the delay does not grow.
             case .passing, .momentary: failure.cut?.isProgress != true
             case .throttled: true
-            case .lasting, .gone: last?.code == failure.code
+            case .lasting, .gone: last?.code == failure.code && last?.persistence != .momentary
             // Otherwise a server that alternates between statuses could request short delays for ever.
             case .forbidden: if case .http? = last?.code { true } else { false }
             case .refused: false
@@ -301,7 +301,7 @@ extension IconBook {
         // Attempts of an outage before count; after another momentary failure, the delay is at most that of the first
         // lasting one.
         if failure.persistence == .momentary, let last, last.code != failure.code {
-            let isMomentary = last.code.persistence == .momentary
+            let isMomentary = last.persistence == .momentary
             earlier = min(earlier, isMomentary ? Backoff.momentaryAttempts : Backoff.momentaryAttempts / 2)
         }
         let attempts = earlier + 1

@@ -28,7 +28,12 @@ struct AddressAdviceTests {
     func page(address: String, host: String, isPage: Bool) throws {
         let address = try #require(IPAddress(address))
         let refusal = try #require(AddressPolicy().refusal(of: address))
-        #expect((FetchFailure.address(refusal, of: host).page != nil) == isPage)
+        let failure = FetchFailure.address(refusal, of: host)
+        #expect((failure.page != nil) == isPage)
+        let isName = host == "icons.example"
+        #expect(failure.persistence == (isName ? .momentary : .lasting))
+        let stored = RepeatedFailure(code: failure.code, message: failure.message, attempts: 1, nextAttempt: nil)
+        #expect(stored.persistence == failure.persistence && stored.isLasting)
     }
 
     @Test("the advice on a refused address says where to add the entries if the file is known")

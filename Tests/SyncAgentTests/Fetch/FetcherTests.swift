@@ -41,9 +41,11 @@ struct FetcherTests {
         }
     }
 
-    private func code(_ outcome: FetchOutcome) -> String? {
-        if case .failed(let failure) = outcome { failure.code.rawValue } else { nil }
+    private func failure(_ outcome: FetchOutcome) -> FetchFailure? {
+        if case .failed(let failure) = outcome { failure } else { nil }
     }
+
+    private func code(_ outcome: FetchOutcome) -> String? { failure(outcome)?.code.rawValue }
 
     @Test("an image is staged with its digest, type and size, however large", arguments: [false, true])
     func image(isLarge: Bool) async throws {
@@ -159,6 +161,7 @@ struct FetcherTests {
         answers[first] = .init(302, ["Location": "http://10.0.0.5/\(String(repeating: "x", count: 500))"])
         let refused = try await fetch(from: first, answers)
         #expect(code(refused.outcome) == "address-refused")
+        #expect(failure(refused.outcome)?.persistence == .lasting)
         let last = try #require(refused.trail?.hops.last)
         #expect(last.status == nil && last.allowedBy == nil && last.url.count == 256)
     }

@@ -8,6 +8,9 @@ import Testing
 
 @testable import SyncPlan
 
+/// A name that leads to the address of a router.
+private let refusedAddress = FetchFailure(.addressRefused, "192.168.1.1 is not a public address", .momentary)
+
 @Suite("From a new list to published icons")
 struct DownloadScenarioTests {
     private static let a: IconURL = "https://h.example/a.png"
@@ -235,11 +238,16 @@ struct DownloadScenarioTests {
         #expect(agent.plan.icon(Self.a)?.failure == nil)
     }
 
-    /// The failures before, the status, and how often it is given: after the last time, the delay is an hour or more.
+    /// The failures before, the failure, and how often it comes: after the last time, the delay is an hour or more.
     @Test(
-        "a status that should be over soon is retried soon eight times, and later after that",
-        arguments: [(0, 202, 9), (0, 304, 9), (0, 421, 9), (0, 423, 9), (2, 202, 7), (5, 202, 5), (20, 202, 5)])
-    func momentary(earlier: Int, status: Int, count: Int) throws {
+        "a failure that should be over soon is retried soon eight times, and later after that",
+        arguments: [
+            (0, .status(202), 9), (0, .status(304), 9), (0, .status(421), 9), (0, .status(423), 9),
+            (2, .status(202), 7), (5, .status(202), 5), (20, .status(202), 5),
+            (0, refusedAddress, 9), (2, refusedAddress, 7), (20, refusedAddress, 5),
+            (0, refusedAddress.inRedirect, 1),
+        ] as [(Int, FetchFailure, Int)])
+    func momentary(earlier: Int, failure: FetchFailure, count: Int) throws {
         var agent = AgentScenario()
         try agent.scan(["1.plist": [Self.a]])
         func delay(after failure: FetchFailure) throws -> Duration {
@@ -249,10 +257,15 @@ struct DownloadScenarioTests {
             return try #require(agent.plan.icon(Self.a)?.failure?.nextAttempt) - agent.now
         }
         for _ in 0..<earlier { #expect(try delay(after: .timeout("10 s")) <= .seconds(600)) }
-        for _ in 1..<count { #expect(try delay(after: .status(status)) <= .seconds(128)) }
+        for _ in 1..<count {
+            #expect(try delay(after: failure) <= .seconds(128))
+            #expect(agent.plan.icon(Self.a)?.failure?.persistence == .momentary)
+            // What a setting refuses is told at once.
+            #expect(agent.plan.icon(Self.a)?.failure?.isLasting == (failure == refusedAddress))
+        }
         let hour = Duration.seconds(3600)
-        #expect((hour * 0.8...hour * 1.2).contains(try delay(after: .status(status))))
-        #expect((hour * 1.6...hour * 2.4).contains(try delay(after: .status(status))))
+        #expect((hour * 0.8...hour * 1.2).contains(try delay(after: failure)))
+        #expect((hour * 1.6...hour * 2.4).contains(try delay(after: failure)))
     }
 
     /// The statuses that the server gives in turn, the number of icons, and the most requests for all in an hour.
