@@ -254,10 +254,11 @@ struct DownloadSchedule: Sendable {
         for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, in: &turn) }
     }
 
-    /// Lets a broken origin be probed now, by one request.
-    mutating func probe(_ origin: String, in turn: inout Turn) {
+    /// Lets a broken origin be probed now, by one request; after other settings, its waits grow anew.
+    mutating func probe(_ origin: String, isSetAnew: Bool, in turn: inout Turn) {
         guard var health = origins[origin], health.isBroken, health.isWaiting(at: turn.now) else { return }
         health.endOwnWait(at: turn.now)
+        if isSetAnew { health.forgetProbes() }
         setHealth(of: origin, health, in: &turn)
     }
 

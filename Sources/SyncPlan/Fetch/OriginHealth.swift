@@ -55,10 +55,12 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     }
 
     /// Ends the wait that follows from failures; a delay that the origin asked for continues.
-    ///
-    /// Waits grow from the first one of a broken origin again.
     mutating func endOwnWait(at now: Timestamp) {
         waitsUntil = min(waitsUntil, max(now, askedUntil ?? now))
+    }
+
+    /// Lets waits grow from the first one of a broken origin again.
+    mutating func forgetProbes() {
         failures = min(failures, Self.threshold)
     }
 

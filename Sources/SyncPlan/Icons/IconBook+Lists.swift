@@ -17,7 +17,10 @@ extension IconBook {
         // Another list may name what this one dropped: renaming a list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
         requestNewest(of: grouped, in: &turn)
-        for url in diff.added { retry(url, after: .authRefused, in: &turn) }
+        for url in diff.added {
+            retry(url, after: .authRefused, in: &turn)
+            probeOrigin(ofNew: url, in: &turn)
+        }
         for url in queued {
             if let id = catalog.icons.id(of: url) { downloads.queue.move(url, to: catalog.shortestList(naming: id)) }
         }
@@ -178,7 +181,15 @@ extension IconBook {
     /// Lets the origin of an icon be probed that other settings may let answer, if it waits after failures.
     mutating func probeOrigin(of url: IconURL, after code: FetchFailure.Code, in turn: inout Turn) {
         guard !downloads.origins.isEmpty, code.isNoAnswer, let origin = origin(of: url) else { return }
-        downloads.probe(origin, in: &turn)
+        downloads.probe(origin, isSetAnew: true, in: &turn)
+    }
+
+    /// Lets the origin of an icon be probed that lists newly name: perhaps only other icons fail there.
+    private mutating func probeOrigin(ofNew url: IconURL, in turn: inout Turn) {
+        guard !downloads.origins.isEmpty, case let icon? = catalog.icons[url], case .queued(_, let origin) = icon.phase,
+            !icon.hasImage, icon.failure == nil
+        else { return }
+        downloads.probe(origin, isSetAnew: false, in: &turn)
     }
 
     private func origin(of url: IconURL) -> String? {

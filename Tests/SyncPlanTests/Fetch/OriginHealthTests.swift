@@ -78,6 +78,8 @@ struct OriginHealthTests {
         fail(&health, at: now)
         #expect(health.isWaiting(at: now))
         health.endOwnWait(at: now)
+        #expect(health.failures > OriginHealth.threshold)
+        health.forgetProbes()
         #expect(health.slots(of: 4, at: now) == 1 && health.failures == OriginHealth.threshold)
         fail(&health, .status(503, retryAfter: .seconds(100)), at: now)
         let asked = health.waitsUntil

@@ -51,6 +51,33 @@ struct OriginScenarioTests {
         #expect(agent.plan.status.downloads.counts == [0, 0, 20, 0])
     }
 
+    @Test(
+        "a new icon is tried at once on a server whose other icon fails, unless the server asked for the delay",
+        arguments: [nil, .seconds(3600)] as [Duration?])
+    func newIcon(retryAfter: Duration?) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.urls[0]]])
+        for _ in 1...8 {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.urls[0], .failed(.status(500)))
+            if agent.publication != nil { try agent.finishPublication() }
+        }
+        if let retryAfter {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.urls[0], .failed(.status(429, retryAfter: retryAfter)))
+        }
+        let added = Array(Self.urls[1...3])
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": added])
+        guard retryAfter == nil else {
+            #expect(agent.downloads.isEmpty)
+            return
+        }
+        let first = try #require(agent.downloads.keys.first)
+        #expect(agent.downloads.count == 1 && added.contains(first))
+        try agent.finish(first, with: "x")
+        #expect(Set(agent.downloads.keys) == Set(added).subtracting([first]))
+    }
+
     @Test("one answer between failures of an origin restarts the count")
     func inARow() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
@@ -135,7 +162,9 @@ struct OriginScenarioTests {
         let status = agent.plan.status
         #expect(status.icons.ready == 20 && status.icons.stale == 5 && status.downloads.waiting == 20)
         #expect(!status.needsAttention)
-        try agent.scan(["2.plist": ["https://h.example/new"]])
+        try agent.scan(["2.plist": ["https://h.example/new", "https://h.example/newer"]])
+        #expect(agent.downloads.count == 1)
+        try agent.finishAll(.failed(.status(500)))
         #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 1 && agent.plan.status.needsAttention)
     }
 
@@ -241,7 +270,7 @@ struct OriginScenarioTests {
         #expect(!agent.downloads.keys.contains { $0.text.hasPrefix("https://i.") })
     }
 
-    @Test("a list that goes takes its held icons along, and the wait of their origin goes on")
+    @Test("a list that goes takes its held icons along, and if it comes back, their origin waits after one request")
     func dereferenced() throws {
         var agent = try Self.broken()
         try agent.scan(["1.plist": nil])
@@ -249,8 +278,12 @@ struct OriginScenarioTests {
         let status = agent.plan.status
         #expect(status.downloads.counts == [0, 0, 0, 0] && !status.needsAttention && status.icons.referenced == 0)
         #expect(agent.cancelled.isEmpty && agent.plan.icon(Self.urls[19]) == nil)
+        let failures = try #require(agent.plan.book.downloads.origins[Self.origin]?.failures)
         try agent.scan(["1.plist": Self.urls])
+        #expect(agent.downloads.count == 1)
+        try agent.finishAll(Self.timeout)
         #expect(agent.downloads.isEmpty)
+        #expect(agent.plan.book.downloads.origins[Self.origin]?.failures == failures + 1)
     }
 
     @Test("an icon that somebody waits for is the first to be asked for")
