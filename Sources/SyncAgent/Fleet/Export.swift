@@ -5,7 +5,8 @@ import Fleet
 /// Copies one generation of a cache to a place that other agents can use as an upstream.
 ///
 /// The order keeps the target a valid upstream at every instant: icons and lists first, then the signature, then the
-/// manifest, and deletions last. An interrupted export can be repeated at any time, and then does the missing steps.
+/// manifest, and deletions last; only files that were due before go first. An interrupted export can be repeated at any
+/// time, and then does the missing steps.
 package struct Export: Sendable {
     package struct Report: Equatable, Sendable {
         package var generation = 0
@@ -42,6 +43,11 @@ package struct Export: Sendable {
         var contents = try await target.contents()
         _ = try await order(at: target, contents)
         if !contents.leftovers.isEmpty { try await target.remove(contents.leftovers) }
+        let signaturePath = CacheLayout.signature(.of(source.text))
+        let kept = Set(source.files.map(\.path) + [signaturePath])
+        // A record that cannot be read holds up no publication.
+        let record = try? await record(at: target)
+        let removedBefore = try await makeRoom(at: target, &contents, record, named: kept, now: now)
 
         let missing = try await missing(at: target, contents)
         if !missing.isEmpty {
@@ -55,7 +61,6 @@ package struct Export: Sendable {
         report.lists = missing.count - report.icons
         report.bytes = missing.reduce(0) { $0 + $1.bytes }
 
-        let signaturePath = CacheLayout.signature(.of(source.text))
         if let signature {
             try check(signaturePath, at: target, contents)
             if try await target.read(signaturePath) != signature {
@@ -75,8 +80,9 @@ package struct Export: Sendable {
                 throw ExportError.incomplete(target: target.name, path: CacheLayout.manifest)
             }
         }
-        let kept = Set(source.files.map(\.path) + [signaturePath])
-        (report.removed, report.unnamed) = try await removeUnnamed(at: target, contents, named: kept, now: now)
+        let before = if let record { record } else { try await self.record(at: target) }
+        (report.removed, report.unnamed) = try await removeUnnamed(at: target, contents, before, named: kept, now: now)
+        report.removed += removedBefore
         return report
     }
 
@@ -128,11 +134,55 @@ package struct Export: Sendable {
         }
     }
 
+    private func record(at target: some ExportTarget) async throws -> UnnamedFiles {
+        UnnamedFiles(text: try await target.read(ExportLayout.record) ?? [])
+    }
+
+    /// Removes files that have been unnamed for long enough before others are added: the target may be full.
+    ///
+    /// Files that the target's manifest names stay until it is replaced.
+    private func makeRoom(
+        at target: some ExportTarget, _ contents: inout ExportContents, _ record: UnnamedFiles?, named: Set<String>,
+        now: Timestamp
+    ) async throws -> Int {
+        guard var unnamed = record else { return 0 }
+        let due = unnamed.update(present: contents.sizes.keys, named: named, now: now, keep: keep)
+        let hasManifest = contents.sizes[CacheLayout.manifest] != nil
+        guard !due.isEmpty, let inForce = hasManifest ? await namesInForce(at: target, besides: named) : [] else {
+            return 0
+        }
+        let removable = due.filter { !inForce.contains($0) }
+        guard !removable.isEmpty else { return 0 }
+        // A manifest that is not durable may give way to the one before it.
+        if hasManifest { try await target.settle([CacheLayout.manifest]) }
+        // A target that refuses this may have room nevertheless.
+        guard (try? await target.remove(removable)) != nil else { return 0 }
+        for path in removable { contents.sizes[path] = nil }
+        return removable.count
+    }
+
+    /// The files that the target's manifest leads to, and its signature, apart from the contents of documents in `known`;
+    /// `nil` if some of them cannot be read.
+    private func namesInForce(at target: some ExportTarget, besides known: Set<String>) async -> Set<String>? {
+        guard let bytes = try? await target.read(CacheLayout.manifest), let manifest = try? Manifest(json: bytes) else {
+            return nil
+        }
+        var names: Set = [CacheLayout.signature(.of(bytes))]
+        for list in manifest.lists.values where !known.contains(list.document) {
+            guard let json = try? await target.read(list.document), Digest.of(json) == list.sha256,
+                let document = try? AppListDocument(json: json)
+            else { return nil }
+            names.insert(list.document)
+            names.formUnion(document.images.map(\.path))
+        }
+        return names
+    }
+
     /// Removes files that have been unnamed for long enough, and records the other unnamed ones.
     private func removeUnnamed(
-        at target: some ExportTarget, _ contents: ExportContents, named: Set<String>, now: Timestamp
+        at target: some ExportTarget, _ contents: ExportContents, _ before: UnnamedFiles, named: Set<String>,
+        now: Timestamp
     ) async throws -> (removed: Int, unnamed: Int) {
-        let before = UnnamedFiles(text: try await target.read(ExportLayout.record) ?? [])
         var unnamed = before
         let due = unnamed.update(present: contents.sizes.keys, named: named, now: now, keep: keep)
         if !due.isEmpty { try await target.remove(due) }

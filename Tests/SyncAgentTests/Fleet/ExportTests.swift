@@ -113,6 +113,36 @@ struct ExportTests {
         }
     }
 
+    @Test("an export to a full target removes first what is due, but nothing that the target's manifest names")
+    func full() async throws {
+        try await ExportWorld.with { world in
+            let week = Duration.seconds(7 * 86_400)
+            func export(room: Int, keep: Duration = week, now: Timestamp) async throws -> Set<String> {
+                let source = try ExportSource(IconCache(at: world.cache))
+                defer { source.end() }
+                let target = SmallTarget(whole: try ExportFolder(world.target, apartFrom: world.cache), room: room)
+                let export = Export(of: source, signature: nil, keep: keep, verifies: false)
+                do { _ = try await export.run(to: target, at: now) } catch Errno.noSpace {}
+                #expect(UpstreamCheck(world.target).damages.isEmpty)
+                return Set("abcdefg".map(String.init).filter { world.files.contains(Sample.image($0).path) })
+            }
+            try world.publish(1, "a", "b")
+            #expect(try await export(room: 2, now: Sample.time) == ["a", "b"])
+            try world.publish(2, "b", "c")
+            #expect(try await export(room: 3, now: Sample.time) == ["a", "b", "c"])
+            try world.publish(3, "c", "d")
+            #expect(try await export(room: 3, now: Sample.time + (week - .seconds(1))) == ["a", "b", "c"])
+            #expect(try await export(room: 3, now: Sample.time + week) == ["b", "c", "d"])
+            // The record of an export that could not remove files may list files that its manifest names.
+            let record = world.target.appending(ExportLayout.record)
+            try #require(unlink(record.string) == 0)
+            try write("\(Sample.time) \(Sample.image("c").path)\n", to: record)
+            try world.publish(4, "e", "f")
+            #expect(try await export(room: 3, keep: .zero, now: Sample.time + week) == ["c", "d"])
+            #expect(try await export(room: 4, keep: .zero, now: Sample.time + week) == ["e", "f"])
+        }
+    }
+
     @Test("an export writes its signature first, replaces one of another key, and keeps foreign ones")
     func signature() async throws {
         try await ExportWorld.with { world in
@@ -178,5 +208,28 @@ struct ExportTests {
             let check = UpstreamCheck(world.target)
             #expect(check.manifest?.generation == 1 && check.damages.isEmpty)
         }
+    }
+}
+
+/// A target with room for so many images.
+private struct SmallTarget: ExportTarget {
+    let whole: ExportFolder
+    let room: Int
+
+    var name: String { whole.name }
+
+    func add(_ files: [ExportFile], from source: ExportSource) throws {
+        let present = try whole.contents().sizes.keys.count { ExportFile(path: $0, sha256: .of(""), bytes: 0).isIcon }
+        guard present + files.count(where: \.isIcon) <= room else { throw Errno.noSpace }
+        try whole.add(files, from: source)
+    }
+
+    func contents() throws -> ExportContents { try whole.contents() }
+    func read(_ path: String) throws -> [UInt8]? { try whole.read(path) }
+    func settle(_ paths: [String]) throws { try whole.settle(paths) }
+    func put(_ bytes: [UInt8], at path: String) throws { try whole.put(bytes, at: path) }
+    func remove(_ paths: [String]) throws { try whole.remove(paths) }
+    func damaged(among files: [ExportFile], of source: ExportSource) throws -> [ExportFile] {
+        try whole.damaged(among: files, of: source)
     }
 }
