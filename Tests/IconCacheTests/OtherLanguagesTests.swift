@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
+import IconCache
 import SystemPackage
 import TestSupport
 import Testing
@@ -183,6 +184,30 @@ struct OtherLanguagesTests {
             let paths = [Self.mail, Self.odd].map { cache.path(CacheLayout.byURL($0)).string }
             #expect(
                 result.output == "\(paths[0])\n\(paths[1])\nNone\n\(entries)[]\nleased\nfree\n", "\(result.messages)")
+        }
+    }
+
+    @Test(
+        "an example brings a copy up to date, also names whose images of one size and time were swapped",
+        .enabled(if: Tool.areInstalled("rsync", "flock"), "rsync or flock is not installed"))
+    func copy() async throws {
+        let commands = try Article("Copies").examples(in: "sh")[3]
+        try await withTemporaryFolder { folder in
+            let (cache, copy) = (try PublishedCache(at: folder.appending("cache")), folder.appending("copy"))
+            try write("", to: cache.path(CacheLayout.tag))
+            try makeFolder(copy)
+            for (generation, texts) in [(1, ("one", "two")), (2, ("two", "one"))] {
+                try cache.publish(generation, ["apps.plist": [Self.mail: texts.0, Self.odd: texts.1]])
+                for text in ["one", "two"] {
+                    try await Tool.run("touch", "-d", "@0", cache.path(Sample.image(text).path).string)
+                }
+                let result = try await Program.run(
+                    "sh", "-c", commands, environment: ["cache": cache.folder.string, "copy": copy.string])
+                #expect(result.code == 0, "\(result.messages)")
+                for (url, text) in [(Self.mail, texts.0), (Self.odd, texts.1)] {
+                    #expect(try FileBytes.read(copy.pushing(FilePath(CacheLayout.byURL(url)))) == Array(text.utf8))
+                }
+            }
         }
     }
 
