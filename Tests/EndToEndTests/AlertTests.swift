@@ -68,6 +68,7 @@ struct AlertTests {
                 try await agent.status { $0.inSync && $0.icons.ready == 1 }
                 let well = try await Scrape(of: world)
                 #expect(well["syncagent_up"] == 1 && well["syncagent_in_sync"] == 1)
+                #expect(well["syncagent_publication_pending"] == 0)
                 try await Self.expect([], on: well)
                 try await waitUntil { (try? textfile())?["syncagent_up"] == 1 }
                 for (list, text, series, alert) in Self.listTroubles {
@@ -83,6 +84,7 @@ struct AlertTests {
                     try agent.drop(propertyList([("Post", world.origin.iconURL("Mail"))]), as: "apps.plist")
                     let scrape = try await world.scrape { $0["syncagent_publication_failing"] == 1 }
                     #expect(scrape["syncagent_publications_total{outcome=\"failed\"}"] ?? 0 >= 1)
+                    #expect(scrape["syncagent_publication_pending"] == 1)
                     try await Self.expect(["SyncagentNotPublishing"], on: scrape)
                 }
             }

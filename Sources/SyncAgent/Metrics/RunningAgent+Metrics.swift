@@ -8,15 +8,16 @@ extension RunningAgent {
     func metrics() async -> [MetricReading]? {
         guard let status = await status() else { return nil }
         let now = now
-        guard let failed = await ask({ $0.failedIcons(now: now) }), let reserve = await ask(\.spaceReserve) else {
-            return nil
-        }
+        guard let failed = await ask({ $0.failedIcons(now: now) }), let reserve = await ask(\.spaceReserve),
+            let isPublished = await ask(\.isPublished)
+        else { return nil }
         // On a thread of its own, because the cache's file system may block.
         let outside = await onOwnThread("metrics") { [space] in
             MetricReading.space(space(), reserve: reserve) + ProcessUsage.read()
         }
         let icons = MetricReading.failedIcons(failed, now: now)
-        let readings = counts.read() + status.metrics + outside + icons + [.collected]
+        let others: [MetricReading] = [.collected, .publicationPending(!isPublished)]
+        let readings = counts.read() + status.metrics + outside + icons + others
         return readings.sorted { $0.family.name < $1.family.name }
     }
 

@@ -22,6 +22,13 @@ extension MetricReading {
             isVolatile: true)
     }
 
+    static func publicationPending(_ isPending: Bool) -> MetricReading {
+        gauge(
+            "syncagent_publication_pending",
+            "1 while lists or images wait to be read or published; 0 while icons are only downloaded or confirmed.",
+            isPending)
+    }
+
     static func failedIcons(_ icons: [Outlook: FailedIcons], now: Timestamp) -> [MetricReading] {
         func reading(_ name: String, _ help: String, isVolatile: Bool, _ values: [Outlook: Double]) -> MetricReading {
             MetricReading(

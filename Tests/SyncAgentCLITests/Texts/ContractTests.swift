@@ -174,8 +174,9 @@ struct ContractTests {
             syncagent_evicted_images_total syncagent_eviction_failures_total syncagent_eviction_state
             syncagent_flush_duration_seconds syncagent_flush_failures_total syncagent_generation
             syncagent_last_publication_timestamp_seconds syncagent_publication_duration_seconds
-            syncagent_publication_failing syncagent_publications_total syncagent_rendered_images_total
-            syncagent_rendering_duration_seconds syncagent_rendering_failing syncagent_renditions syncagent_shortage
+            syncagent_publication_failing syncagent_publication_pending syncagent_publications_total
+            syncagent_rendered_images_total syncagent_rendering_duration_seconds syncagent_rendering_failing
+            syncagent_renditions syncagent_shortage
             syncagent_build_info syncagent_collected_timestamp_seconds syncagent_configuration_ok
             syncagent_control_requests_total syncagent_in_sync syncagent_paused syncagent_up
             process_cpu_seconds_total process_max_fds process_open_fds process_resident_memory_bytes

@@ -10,7 +10,7 @@ import Testing
 struct MetricFamilyTests {
     private static let all: [MetricFamily] = {
         let outside = MetricReading.space(nil, reserve: Settings().cache.minFree) + ProcessUsage.read()
-        let others = MetricReading.failedIcons([:], now: .distantPast) + [.collected]
+        let others = MetricReading.failedIcons([:], now: .distantPast) + [.collected, .publicationPending(false)]
         return (AgentMetrics().read() + StatusReport(state: .running).metrics + outside + others).map(\.family)
     }()
 

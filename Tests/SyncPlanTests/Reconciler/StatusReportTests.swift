@@ -44,6 +44,19 @@ struct StatusReportTests {
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 
+    @Test("an agent that only refreshes an icon is not in sync, and has nothing to publish")
+    func refresh() throws {
+        var agent = AgentScenario()
+        let icon: IconURL = "https://h/a"
+        try agent.publish(["a.plist": [icon: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[icon] != nil && agent.plan.isPublished && !agent.plan.status.inSync)
+        try agent.finish(icon, with: "y")
+        #expect(!agent.plan.isPublished)
+        try agent.finishJobs()
+        #expect(agent.plan.isPublished && agent.plan.status.inSync)
+    }
+
     @Test("a status report without an agent is empty")
     func empty() {
         #expect(
