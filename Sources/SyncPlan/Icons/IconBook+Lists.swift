@@ -134,6 +134,7 @@ extension IconBook {
     /// Requests icons now, for a user; if full, without conditions.
     mutating func request(_ urls: [IconURL], isRefresh: Bool, isFull: Bool, in turn: inout Turn) {
         if !isRefresh { retryRendering(of: urls, in: &turn) }
+        for url in urls where isUnderWay(url) { apply(.awaited, to: url, in: &turn) }
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
@@ -151,6 +152,10 @@ extension IconBook {
             apply(.requested(turn.now, isRefresh: isRefresh, isFull: isFull), to: url, in: &turn)
             downloads.queue.raise(url)
         }
+    }
+
+    private func isUnderWay(_ url: IconURL) -> Bool {
+        catalog.icons[url].map { $0.isQueued || $0.phase == .fetching } ?? false
     }
 
     /// Discards partial images of icons that are not being downloaded.

@@ -65,6 +65,8 @@ enum IconEvent: Sendable {
     case scheduled(Timestamp?)
     /// The icon's next attempt is due now.
     case retried(Timestamp)
+    /// A user requests the icon, for which a request is under way already.
+    case awaited
     /// A user requests the icon now; if full, without conditions.
     case requested(Timestamp, isRefresh: Bool, isFull: Bool = false)
     /// Sets the end of the freshness lifetime of the icon's image.
@@ -83,7 +85,8 @@ enum IconEvent: Sendable {
     func consequences(ofFirstImage isFirst: Bool) -> (documents: Bool, memo: Bool, decision: Bool) {
         switch self {
         // For changed lists, icons are decided once all are applied.
-        case .listed, .named, .unnamed, .expected, .queued, .started, .scheduled, .lacking, .remembered:
+        case .listed, .named, .unnamed, .expected, .queued, .started, .scheduled, .lacking, .awaited,
+            .remembered:
             (documents: false, memo: false, decision: false)
         case .dequeued, .cancelled, .retried: (documents: false, memo: false, decision: true)
         case .requested, .expires: (documents: false, memo: true, decision: true)

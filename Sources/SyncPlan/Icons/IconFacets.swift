@@ -29,13 +29,16 @@ struct IconFacets: Equatable, IconStanding {
     /// Why no source will soon have the image of an idle icon.
     private let lack: SourceLack?
     let isScheduled: Bool
+    /// Whether its work is only a refresh that no user asked for; the ``Catalog`` corrects it if lists refuse the image.
+    var isRoutine: Bool
 
     init(_ icon: IconRecord) {
         var new: IconRecord.Staged?
+        isRoutine = false
         switch icon.phase {
         case .idle: work = .none
-        case .queued(_, let origin): work = .queued(origin: origin)
-        case .fetching: work = .fetching
+        case .queued(_, let origin): (work, isRoutine) = (.queued(origin: origin), icon.isRoutine)
+        case .fetching: (work, isRoutine) = (.fetching, icon.isRoutine)
         case .staged(let image, _): (work, new) = (.none, image)
         case .blocked: work = .blocked
         }

@@ -50,6 +50,13 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         var failure: Failure?
     }
 
+    /// Flags in one byte, because there are very many records.
+    private struct Marks: OptionSet, Sendable {
+        let rawValue: UInt8
+        static let missing = Marks(rawValue: 1)
+        static let awaited = Marks(rawValue: 2)
+    }
+
     /// The lists that name it; empty if none does.
     fileprivate(set) var lists: [ListName] = []
     @Boxed private var extras: Extras?
@@ -60,8 +67,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     fileprivate(set) var phase = Phase.idle
     /// When the icon is decided again.
     fileprivate(set) var due: Timestamp?
-    /// Whether the image was on disk once, and was found missing.
-    fileprivate(set) var wasMissing = false
+    private var marks: Marks = []
     /// A full request that brings nothing leaves the wish to the next one.
     fileprivate(set) var fullRequest = FullRequest.none
     /// Why no source has the image, as of the last decision.
@@ -84,6 +90,22 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     fileprivate(set) var failure: Failure? {
         get { extras?.failure }
         set { if _extras.isFull || newValue != nil { set(Extras(expected: expected, failure: newValue)) } }
+    }
+
+    /// Whether the image was on disk once, and was found missing.
+    fileprivate(set) var wasMissing: Bool {
+        get { marks.contains(.missing) }
+        set { mark(.missing, newValue) }
+    }
+
+    /// Whether a user asked for the request that is under way, or that follows.
+    fileprivate(set) var isAwaited: Bool {
+        get { marks.contains(.awaited) }
+        set { mark(.awaited, newValue) }
+    }
+
+    private mutating func mark(_ mark: Marks, _ isSet: Bool) {
+        if isSet { marks.insert(mark) } else { marks.remove(mark) }
     }
 
     private mutating func set(_ new: Extras) { extras = new == Extras() ? nil : new }
@@ -113,6 +135,14 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     /// Whether no request can succeed until its lists or the settings change: its URL is refused, or damaged data.
     var isRefused: Bool { failure.map { $0.nextAttempt == nil && $0.code != .fetch(.overLimit) } ?? false }
     var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
+
+    /// Whether a request only refreshes the image, and no user asked for it.
+    var isRoutine: Bool { hasImage && !isAwaited && !isFullRequested }
+
+    /// Whether lists accept the image; `true` without one.
+    func acceptsImage(in images: ImageTable) -> Bool {
+        expected.isEmpty || images.digest(image).map(accepts) ?? true
+    }
 
     /// The state in a list document, once a staged image is published.
     func state(in images: ImageTable) -> AppListDocument.State {
@@ -145,7 +175,7 @@ extension IconRecord {
         case .inherited: !hasStaged
         case .evicted: hasImage
         case .listed, .named, .unnamed, .expected, .lost, .purged, .scheduled, .retried, .requested, .expires, .lacking,
-            .withdrawn, .remembered:
+            .awaited, .withdrawn, .remembered:
             true
         }
     }
@@ -173,14 +203,15 @@ extension IconRecord {
         case .ended(let end, let trail):
             self.trail = trail
             phase = .idle
+            if case .contradicted = end {} else { isAwaited = false }
             update(with: end)
 
         case .failed(let failure):
-            (phase, self.failure) = (.idle, failure)
+            (phase, self.failure, isAwaited) = (.idle, failure, false)
             renewFullRequest()
         case .confirmed(let answer):
             // An upstream decides for its followers.
-            fullRequest = .none
+            (fullRequest, isAwaited) = (.none, false)
             confirm(answer)
         case .published:
             guard case .staged(let new, let answer) = phase else {
@@ -211,10 +242,12 @@ extension IconRecord {
             failure?.nextAttempt = now
             // The server may have a smaller image now.
             failure?.imageBytes = nil
+            isAwaited = true
             if isRefresh { freshUntil = min(freshUntil, now) }
             if isFull { fullRequest = .wanted }
         case .expires(let time): freshUntil = time
         case .lacking(let lack): sourceLack = lack
+        case .awaited: isAwaited = true
         case .withdrawn: failure = nil
         case .remembered(_, let freshUntil, let failure, let trail):
             self.trail = trail

@@ -14,8 +14,9 @@ struct IconTally: Equatable, Sendable {
     private(set) var bytes = 0
     /// The bytes of staged images.
     private(set) var stagedBytes = 0
+    /// Icons that are being downloaded, without routine refreshes.
     private(set) var fetching = 0
-    /// Queued icons by origin.
+    /// Queued icons by origin, without routine refreshes.
     private(set) var queued: [String: Int] = [:]
     /// The number of additional entries of each icon that the list names several times.
     private(set) var repeats: [IconID: Int] = [:]
@@ -30,6 +31,7 @@ struct IconTally: Equatable, Sendable {
             staged += sign
             stagedBytes &+= sign &* icon.bytes
         }
+        guard !icon.isRoutine else { return }
         switch icon.work {
         case .none, .blocked: break
         case .fetching: fetching += sign

@@ -209,6 +209,7 @@ struct Catalog: Sendable {
     private func facets(of id: IconID) -> IconFacets {
         var facets = IconFacets(icons[id].icon)
         facets.bytes = bytes(of: facets)
+        if facets.isRoutine { facets.isRoutine = icons[id].icon.acceptsImage(in: images) }
         return facets
     }
 

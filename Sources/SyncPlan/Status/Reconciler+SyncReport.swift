@@ -32,7 +32,7 @@ extension Reconciler {
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)
         report.downloadedBytes = book.downloads.receivedBytes
-        if icons.pending > 0 { report.hold = syncHold(icons, names) }
+        if icons.pending > 0 { report.hold = syncHold(icons, names, isOnItsWay: isOnItsWay) }
         report.isDone =
             folder.isScanned && !isPurging
             && (folder.unavailable != nil || trouble != nil && isStoreIdle
@@ -40,10 +40,10 @@ extension Reconciler {
         return report
     }
 
-    private func syncHold(_ icons: IconCounts, _ names: [ListName]) -> String? {
+    private func syncHold(_ icons: IconCounts, _ names: [ListName], isOnItsWay: Bool) -> String? {
         if book.downloads.isPaused { return "downloads are paused" }
         if let reason = book.space.reason ?? book.publishing.trouble ?? refusal(of: names) { return reason }
-        guard book.downloads.queue.activeCount + book.downloads.queue.readyCount == 0 else { return nil }
+        if isOnItsWay { return nil }
         if book.sources.hasWaiting { return book.sources.reasonToWait(images: icons.pending) }
         guard book.downloads.queue.heldCount > 0 else { return nil }
         return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
@@ -72,7 +72,7 @@ extension Reconciler {
 
     private func isUpToDate(_ list: ListName) -> Bool { book.publishing.isUpToDate(list, in: book.catalog) }
 
-    /// The number of icons in each state, and whether work in progress may bring another image.
+    /// The number of icons in each state, and whether work in progress may bring an image that somebody waits for.
     func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         let tallies = names.isEmpty ? [book.catalog.tally.all] : Set(names).compactMap { book.catalog.tallies[$0] }
         return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))

@@ -132,7 +132,7 @@ struct IconTransitionTests {
                 "",
                 [
                     .listed(by: "a.plist", alone: ["a.plist"]), .named(by: ["a.plist"]), .unnamed(by: "a.plist"),
-                    .expected([], by: "a.plist"), .scheduled(nil), .lacking(nil),
+                    .expected([], by: "a.plist"), .scheduled(nil), .lacking(nil), .awaited,
                     .remembered(nil, freshUntil: nil, nil, nil),
                 ]
             ),

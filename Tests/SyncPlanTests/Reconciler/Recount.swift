@@ -213,7 +213,9 @@ extension Reconciler {
             counts.add(icon.shownState(in: book.catalog.images).status)
             let isUnderWay =
                 icon.phase == .fetching || icon.isQueued && book.mayDownload && !icon.isHeld(in: book.downloads.queue)
-            isOnItsWay = isOnItsWay || isUnderWay
+            let isAwaited = icon.isAwaited || icon.isFullRequested
+            let isCurrent = book.catalog.images.digest(icon.image).map(icon.accepts) ?? icon.hasImage
+            isOnItsWay = isOnItsWay || isUnderWay && (isAwaited || !isCurrent)
         }
         return (counts, isOnItsWay)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import Reports
 import Testing
 
@@ -42,6 +43,62 @@ struct SyncScenarioTests {
         #expect(agent.publication == nil)
         try agent.handle(.awaited([Self.a]))
         #expect(agent.publication != nil)
+    }
+
+    @Test("a sync waits for refreshes that a user or a list asks for, and for no others")
+    func refreshes() throws {
+        var agent = AgentScenario()
+        func isDone() -> Bool {
+            let reports = [[], ["1.plist"]].map { agent.plan.syncReport(of: $0) }
+            #expect(reports[0].isDone == reports[1].isDone)
+            return reports.allSatisfy(\.isWhole)
+        }
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[Self.a] != nil && isDone())
+        // The request that is in flight becomes the user's, until it ends.
+        try agent.handle(.request([Self.a], isRefresh: true))
+        #expect(!isDone())
+        try agent.finish(Self.a, with: "x")
+        #expect(isDone())
+        for isFull in [false, true] {
+            try agent.handle(.request([Self.a], isRefresh: true, isFull: isFull))
+            #expect(agent.downloads[Self.a] != nil && !isDone())
+            try agent.finish(Self.a, with: "\(isFull)")
+            #expect(!isDone())
+            try agent.finishJobs()
+            #expect(isDone())
+        }
+        try agent.handle(.request([Self.a], isRefresh: true))
+        try agent.finish(Self.a, .failed(.timeout("10 s")))
+        try agent.fetchAgain(Self.a)
+        #expect(isDone())
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        try agent.scan("1.plist", Self.a, expecting: "z")
+        try agent.finishJobs()
+        #expect(agent.downloads[Self.a] != nil && !isDone())
+        try agent.finish(Self.a, with: "z")
+        try agent.finishJobs()
+        #expect(isDone())
+    }
+
+    @Test("a sync says why icons are pending, also while others are refreshed")
+    func hold() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        let others = (1...8).map { IconURL("https://i.example/\($0)") }
+        try agent.scan(["1.plist": [Self.a], "2.plist": others])
+        while let url = agent.downloads.keys.first(where: others.contains) {
+            try agent.finish(url, .failed(.status(500)))
+        }
+        try agent.finishJobs()
+        #expect(Array(agent.downloads.keys) == [Self.a])
+        for names: [ListName] in [[], ["2.plist"]] {
+            let report = agent.plan.syncReport(of: names)
+            #expect(report.pending == 3 && report.hold == "their servers failed or asked to wait", "\(report)")
+        }
     }
 
     @Test("a list that is published is told so, whatever fails for others")
