@@ -46,13 +46,7 @@ extension API {
             query.state = state
         }
         if let limit = try values.number("limit", in: 1...Self.pageLimits.most) { query.limit = limit }
-        switch await directory.page(query) {
-        case .success(let page): return try Self.answer(page)
-        case .failure(.stopping): throw APIError.stopping
-        case .failure(.noSuchCursor):
-            throw APIError.badRequest("“after” is not a valid cursor: use “next” from the previous page.")
-        case .failure(.noSuchList): throw APIError.noSuchList
-        }
+        return try Self.answer(await directory.page(query))
     }
 
     @concurrent private func why(_ request: Request) async throws -> Response {

@@ -29,29 +29,28 @@ actor IconDirectory {
         var limit: Int
     }
 
-    enum Flaw: Error { case noSuchList, noSuchCursor, stopping }
-
     /// Makes a page, one at a time: pages for many clients at once would take more memory than their responses may.
     ///
     /// - Returns: The page as JSON text.
-    func page(_ query: Query) async -> Result<String, Flaw> {
+    func page(_ query: Query) async throws(APIError) -> String {
         if isBusy { await withCheckedContinuation { waiting.append($0) } } else { isBusy = true }
-        let page = await makePage(query).map { $0.json.text + "\n" }
-        if let next = waiting.popFirst() { next.resume() } else { isBusy = false }
-        return page
+        defer { if let next = waiting.popFirst() { next.resume() } else { isBusy = false } }
+        return try await makePage(query).json.text + "\n"
     }
 
-    private func makePage(_ query: Query) async -> Result<IconPage, Flaw> {
+    private func makePage(_ query: Query) async throws(APIError) -> IconPage {
         let total = await agent.ask { plan -> Int? in
             if let list = query.list, !plan.knows(list: list) { return nil }
             return plan.count(ofIconsIn: query.list, query.state)
         }
-        guard let total else { return .failure(.stopping) }
-        guard let total else { return .failure(.noSuchList) }
-        guard let index = await newestIndex() else { return .failure(.stopping) }
+        guard let total else { throw .stopping }
+        guard let total else { throw .noSuchList }
+        guard let index = await newestIndex() else { throw .stopping }
         var place = 0
         if let after = query.after {
-            guard let found = index.place(of: after) else { return .failure(.noSuchCursor) }
+            guard let found = index.place(of: after) else {
+                throw .badRequest("“after” is not a valid cursor: use “next” from the previous page.")
+            }
             place = found
         }
         let list = query.list.flatMap { index.number(of: $0) }
@@ -59,9 +58,9 @@ actor IconDirectory {
         while page.icons.count < query.limit {
             let missing = query.limit - page.icons.count
             let entries = index.next(from: &place, in: list, atMost: query.state == nil ? missing : Self.batch)
-            guard !entries.isEmpty else { return .success(page) }
+            guard !entries.isEmpty else { return page }
             let found = await agent.ask { [now = agent.now] in $0.summaries(of: entries.map(\.url), now: now) }
-            guard let found else { return .failure(.stopping) }
+            guard let found else { throw .stopping }
             var summaries = found.makeIterator()
             var next = summaries.next()
             for entry in entries {
@@ -75,7 +74,7 @@ actor IconDirectory {
         }
         // If this was the last icon, the next page is empty.
         page.next = page.icons.last.map { index.cursor(after: $0.url) }
-        return .success(page)
+        return page
     }
 
     /// The current index, rebuilt if lists changed.
