@@ -158,9 +158,7 @@ struct ErrorDocuments: RouterMiddleware {
         guard error.status == .notFound else {
             return APIError(error.status, .refused, error.body ?? error.status.reasonPhrase)
         }
-        let allowed = routes.filter { $0.matches(request.uri.path) }.flatMap { route in
-            route.method == .get ? ["GET", "HEAD"] : [route.method.rawValue]
-        }
+        let allowed = routes.filter { $0.matches(request.uri.path) }.flatMap(\.methods).map(\.rawValue)
         guard allowed.isEmpty else { return .wrongMethod(request.method.rawValue, allowed: allowed) }
         return .notFound(.noSuchPath, "There is no such path. GET /v1/openapi.json describes all of them.")
     }

@@ -3,14 +3,9 @@ import CacheFormat
 import Hummingbird
 
 package struct APIRoute: Sendable {
-    enum Method: String, Sendable {
-        case get = "GET"
-        case post = "POST"
-    }
-
     typealias Answer = @Sendable (Request, APIContext) async throws -> Response
 
-    let method: Method
+    let method: HTTPRequest.Method
     /// The path, with parameters in braces: `/v1/lists/{name}`.
     let path: String
     let access: Access
@@ -18,7 +13,7 @@ package struct APIRoute: Sendable {
 
     /// A route that needs read access, and refuses a query unless it takes one.
     static func read(
-        _ path: String, by method: Method = .get, takesQuery: Bool = false, _ answer: @escaping Answer
+        _ path: String, by method: HTTPRequest.Method = .get, takesQuery: Bool = false, _ answer: @escaping Answer
     ) -> APIRoute {
         APIRoute(method: method, path: "/v1/\(path)", access: .read) { request, context in
             if !takesQuery { _ = try request.query([]) }
@@ -42,13 +37,10 @@ package struct APIRoute: Sendable {
         return own.count == others.count && zip(own, others).allSatisfy { $0.starts(withBytes: "{") || $0 == $1 }
     }
 
+    /// The methods that the route accepts: with GET, also HEAD.
+    var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
+
     func add(to router: Router<APIContext>) {
-        let path = RouterPath(path)
-        switch method {
-        case .post: router.on(path, method: .post) { try await respond(to: $0, $1) }
-        case .get:
-            router.on(path, method: .get) { try await respond(to: $0, $1) }
-            router.on(path, method: .head) { try await respond(to: $0, $1) }
-        }
+        for method in methods { router.on(RouterPath(path), method: method) { try await respond(to: $0, $1) } }
     }
 }

@@ -3,6 +3,7 @@ import AgentSettings
 import CacheFormat
 import Fleet
 import Glibc
+import HTTPTypes
 import LocalHTTP
 import NIOHTTP1
 import Reports
