@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import IconCache
 import Synchronization
 import SystemPackage
 
 /// The socket file that this agent created; removed at the end unless another file replaced it.
 final class BoundSocket: Sendable {
-    /// Includes the change time, since the number of a freed inode may be reused.
-    private struct Identity: Equatable {
-        var device: DeviceID
-        var inode: Inode
-        var changed: Duration
-
-        init?(_ path: FilePath) {
-            guard let entry = try? path.stat(followTargetSymlink: false), entry.type == .socket else { return nil }
-            (device, inode, changed) = (entry.deviceID, entry.inode, Duration(entry.st_ctim))
-        }
-    }
-
     private let path: FilePath
-    private let identity = Mutex<Identity?>(nil)
+    private let identity = Mutex<FileIdentity?>(nil)
 
     init(at path: FilePath) {
         self.path = path
@@ -26,8 +15,14 @@ final class BoundSocket: Sendable {
 
     /// Records the identity of the socket, once it has its final mode.
     func recordBound() {
-        let found = Identity(path)
+        let found = present
         identity.withLock { $0 = found }
+    }
+
+    /// The identity of the socket that is at the path now; `nil` if there is none.
+    private var present: FileIdentity? {
+        guard let entry = try? path.stat(followTargetSymlink: false), entry.type == .socket else { return nil }
+        return FileIdentity(entry)
     }
 
     /// Whether the file was recorded, and nothing has its name now.
@@ -42,7 +37,7 @@ final class BoundSocket: Sendable {
     /// Call this while the socket still answers: another agent replaces only a socket that does not answer.
     func remove() {
         identity.withLock { identity in
-            if let identity, Identity(path) == identity { unlink(path.string) }
+            if let identity, present == identity { unlink(path.string) }
             identity = nil
         }
     }
