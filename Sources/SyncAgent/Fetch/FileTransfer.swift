@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import HTTPRules
+import SystemPackage
 import Transfers
 
 /// The “response” of a file on this machine, for an upstream that is a folder.
@@ -96,37 +97,22 @@ final class FileTransfer: Transfer {
 
     /// Reads a file below a folder with a manifest; without the manifest, the folder counts as unreachable, not as empty.
     static func read(_ path: String, upTo longest: Int, manifest: String) -> Found {
-        // Without O_NONBLOCK, opening a FIFO waits for a writer.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else {
-            let error = errno
-            return error == ENOENT && access(manifest, F_OK) == 0 ? .missing : .failed(failure(path, error))
+        do {
+            // Without O_NONBLOCK, opening a FIFO waits for a writer.
+            let file = try FileDescriptor.open(
+                FilePath(path), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+            defer { try? file.close() }
+            let status = try file.stat()
+            guard status.type == .regular else { return .failed(FetchFailure(.connect, "\(path) is not a file")) }
+            let size = Int(status.size)
+            guard size <= longest else { return .large(size) }
+            let bytes = try file.read(at: 0, count: size + 1)
+            if bytes.count == size { return .file(bytes) }
+            return .failed(FetchFailure(.connectionClosed, "\(path) changed while it was read"))
+        } catch Errno.noSuchFileOrDirectory where access(manifest, F_OK) == 0 {
+            return .missing
+        } catch {
+            return .failed(FetchFailure(.connect, "cannot read \(path): \(error)"))
         }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return .failed(FetchFailure(.connect, "\(path) is not a file"))
-        }
-        let size = Int(status.st_size)
-        guard size <= longest else { return .large(size) }
-        var isWhole = false
-        var error: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
-            while count <= size {
-                let number = Glibc.read(file, buffer.baseAddress?.advanced(by: count), size + 1 - count)
-                if number < 0, errno == EINTR { continue }
-                if number < 0 { error = errno }
-                guard number > 0 else { break }
-                count += number
-            }
-            isWhole = error == 0 && count == size
-        }
-        if isWhole { return .file(bytes) }
-        return .failed(
-            error == 0 ? FetchFailure(.connectionClosed, "\(path) changed while it was read") : failure(path, error))
-    }
-
-    private static func failure(_ path: String, _ error: Int32) -> FetchFailure {
-        FetchFailure(.connect, "cannot read \(path): \(String(cString: strerror(error)))")
     }
 }
