@@ -3,10 +3,6 @@ package import AppLists
 package import CacheFormat
 package import HTTPRules
 
-package typealias SourcePoll = UpstreamPoll
-package typealias SourceReply = UpstreamAnswer
-package typealias SourceMemo = UpstreamMemo
-
 /// The decision on an icon that is due, if there are upstreams.
 package enum SourceDecision: Equatable, Sendable {
     case take(queue: String)

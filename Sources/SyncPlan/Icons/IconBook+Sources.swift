@@ -5,7 +5,7 @@ import HTTPRules
 
 // Sources of icons other than their origins.
 extension IconBook {
-    mutating func applyPoll(_ reply: SourceReply, in turn: inout Turn) {
+    mutating func applyPoll(_ reply: UpstreamAnswer, in turn: inout Turn) {
         if case .accepted = reply.outcome { renditions.queue.forgetMisses() }
         for url in sources.end(reply, at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
         requeueBlocked(in: &turn)

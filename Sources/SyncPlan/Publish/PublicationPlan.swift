@@ -57,7 +57,7 @@ struct PublicationPlan: Sendable {
     ) {
         self.settings = settings
         // Readers refuse a manifest with a time in the future, so a new one is due at once.
-        lastBeat = manifest.map { $0.published > now + SourceMemo.tolerance ? .distantPast : $0.published } ?? now
+        lastBeat = manifest.map { $0.published > now + UpstreamMemo.tolerance ? .distantPast : $0.published } ?? now
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
@@ -192,7 +192,7 @@ struct PublicationPlan: Sendable {
 
     /// Whether readers refuse a manifest with this time, because it is too far ahead of the wall clock.
     private func isAhead(_ published: Timestamp, at now: Timestamp) -> Bool {
-        published > now + clockOffset + SourceMemo.tolerance
+        published > now + clockOffset + UpstreamMemo.tolerance
     }
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
@@ -202,7 +202,7 @@ struct PublicationPlan: Sendable {
         let jump = offset - clockOffset
         clockOffset = offset
         guard let last = manifest?.published else { return }
-        if jump >= SourceMemo.tolerance || isAhead(last, at: now) { window.markChanged(at: now) }
+        if jump >= UpstreamMemo.tolerance || isAhead(last, at: now) { window.markChanged(at: now) }
     }
 
     /// Ends the delays after failures, because their cause may be gone.

@@ -32,7 +32,7 @@ extension Reconciler {
         /// Check that the cache folder has everything expected; ends with `.inspected`.
         case inspect(CacheExpectation)
         /// Poll a source of icons; ends with `.polled`.
-        case poll(SourcePoll)
+        case poll(UpstreamPoll)
         /// Render images; ends with `.rendered`.
         case render(RenderOrder)
         /// Set the names of renditions; ends with `.renditionsNamed`.

@@ -11,7 +11,7 @@ extension Reconciler {
     package enum Event: Sendable {
         case scanned(ListScan)
         case fetched(EndedDownload)
-        case polled(SourceReply)
+        case polled(UpstreamAnswer)
         case published(PublicationResult)
         /// The evictor released generations, except leased ones and those it could not remove.
         case released(ReleaseResult)

@@ -46,7 +46,7 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     /// The newest generation that a purge superseded (``RetirementLedger/purged``); `nil` if there is none.
     package var purged: Int?
     /// The last accepted manifests of sources.
-    package var upstreams: [SourceMemo]
+    package var upstreams: [UpstreamMemo]
     /// The rules by which renditions were made; `nil` if there are none.
     var rendering: Renditions.Rules?
     /// The generation that a purge is still to replace; `nil` if there is none.
@@ -59,7 +59,7 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,
         holds: [EvictionBrake.Hold] = [], folder: FolderIdentity? = nil,
-        newestGeneration: Int = 0, purged: Int? = nil, upstreams: [SourceMemo] = []
+        newestGeneration: Int = 0, purged: Int? = nil, upstreams: [UpstreamMemo] = []
     ) {
         (self.isPaused, self.pauses, self.privateOrigins) = (isPaused, pauses, privateOrigins)
         self.folder = folder

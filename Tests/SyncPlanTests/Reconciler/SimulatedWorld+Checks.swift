@@ -71,7 +71,7 @@ extension SimulatedWorld {
 
     /// Fails if readers would refuse a generation: its time is before that of the last one, or ahead of the clock.
     func checkTime(of publication: Publication) throws(Violation) {
-        let latest = now + clockOffset + SourceMemo.tolerance
+        let latest = now + clockOffset + UpstreamMemo.tolerance
         try expect(publication.published <= latest, "generation \(publication.generation) is ahead of the clock")
         guard let last = disk.current?.published, last <= latest else { return }
         try expect(publication.published >= last, "generation \(publication.generation) is older than the last one")

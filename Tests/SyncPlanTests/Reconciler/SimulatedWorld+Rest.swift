@@ -86,7 +86,7 @@ extension SimulatedWorld {
         var keptImages: Set<Digest> = []
         guard let manifest = disk.current else { throw Violation("there is no manifest") }
         try expect(plan.isSettled && plan.status.inSync, "the agent knows that it is not done")
-        let latest = now + clockOffset + SourceMemo.tolerance
+        let latest = now + clockOffset + UpstreamMemo.tolerance
         try expect(manifest.published <= latest, "readers refuse the manifest, which is ahead of the clock")
         try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
         try expect(
