@@ -171,10 +171,7 @@ final class Connections {
     }
 
     /// Whether a connection was acquired, released or closed since the last call.
-    func consumeChange() -> Bool {
-        defer { hasChanged = false }
-        return hasChanged
-    }
+    func consumeChange() -> Bool { exchange(&hasChanged, with: false) }
 
     // MARK: Idle and excessive connections
 

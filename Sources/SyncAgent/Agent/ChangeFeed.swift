@@ -29,8 +29,7 @@ package final class ChangeFeed: Sendable {
     private func wake(_ change: (inout State) -> Void) {
         let (waiting, newest) = state.withLock { state in
             change(&state)
-            defer { state.waiting = [:] }
-            return (state.waiting, state.newest)
+            return (exchange(&state.waiting, with: [:]), state.newest)
         }
         for watcher in waiting.values { watcher.resume(returning: newest) }
     }

@@ -36,10 +36,7 @@ package struct HeapTrimmer {
 
     /// Trims the heap in 5 s, after much memory was freed; calls until then share one trim.
     package static func trimSoon() {
-        let wasDue = isDue.withLock { isDue in
-            defer { isDue = true }
-            return isDue
-        }
+        let wasDue = isDue.withLock { exchange(&$0, with: true) }
         if wasDue { return }
         queue.asyncAfter(deadline: .now() + 5) {
             isDue.withLock { $0 = false }

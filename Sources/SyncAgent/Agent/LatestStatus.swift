@@ -24,10 +24,7 @@ final class LatestStatus: Sendable {
 
     /// Records a change; must be called before anybody can see its results.
     func recordChange(build: () -> StatusReport) {
-        let isWanted = state.withLock { state in
-            defer { state.isWanted = false }
-            return state.isWanted
-        }
+        let isWanted = state.withLock { exchange(&$0.isWanted, with: false) }
         let status = isWanted ? build() : nil
         state.withLock { $0.status = status }
     }

@@ -218,10 +218,7 @@ final class ActiveDownload: TransferReceiver {
     }
 
     /// Removes the bytes that are not in a file yet; they are counted until ``release(_:)``.
-    func dequeueHeld() -> [UInt8] {
-        defer { held = [] }
-        return held
-    }
+    func dequeueHeld() -> [UInt8] { exchange(&held, with: []) }
 
     /// Stops counting dequeued bytes: they are in a file or in ``StagedImages``, or dropped.
     func release(_ bytes: [UInt8]) { turn.held -= bytes.count }

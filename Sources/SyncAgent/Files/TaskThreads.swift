@@ -104,8 +104,7 @@ extension TaskThreads: SchedulingExecutor {
         let isFirst = state.withLock { state in
             state.timers.insert(timer)
             if state.timers.min == timer { set(to: timer.time) }
-            defer { state.isTimed = true }
-            return !state.isTimed
+            return !exchange(&state.isTimed, with: true)
         }
         if isFirst { startNeededThread("time", by: startThread) { self.enqueueDue() } }
     }

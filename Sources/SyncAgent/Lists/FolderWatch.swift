@@ -66,21 +66,14 @@ package final class FolderWatch: Sendable {
             change { $0.blindness = outcome.trouble }
             folder = listed.identity
         }
-        let isOther = current.withLock { state in
-            defer { state.folder = .some(folder) }
-            return state.folder != .some(folder)
-        }
+        let isOther = current.withLock { exchange(&$0.folder, with: .some(folder)) } != .some(folder)
         // A retargeted symbolic link or a renamed parent folder causes no event in the folder.
         if isOther { bell.ring() }
         record(shortage: outcome.shortage)
     }
 
     func record(shortage reason: String?) {
-        let isNew = current.withLock { state in
-            defer { state.shortage = reason }
-            return state.shortage != reason
-        }
-        guard isNew else { return }
+        guard current.withLock({ exchange(&$0.shortage, with: reason) }) != reason else { return }
         guard let reason else { return logger.notice("lists can be read again") }
         logger.error("reading lists is suspended", metadata: ["reason": "\(reason)"])
     }

@@ -53,10 +53,7 @@ package final class MetricsTextfile: Sendable {
         // node_exporter exports metrics of its own process under the standard names.
         let text = MetricsText.write(readings) { $0.starts(withBytes: "syncagent_") ? $0 : "syncagent_\($0)" }
         let new = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
-        let old = error.withLock { error in
-            defer { error = new }
-            return error
-        }
+        let old = error.withLock { exchange(&$0, with: new) }
         if new != old { feed.emit() }
         if let new, old == nil {
             logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(new)"])

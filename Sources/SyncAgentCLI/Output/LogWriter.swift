@@ -48,8 +48,7 @@ final class LogWriter: Sendable {
             if let display = display.withLock(\.self) { display.write(above: line) } else { put(line) }
             let dropped = backlog.withLock { backlog in
                 backlog.bytes -= size
-                defer { backlog.dropped = 0 }
-                return backlog.dropped
+                return exchange(&backlog.dropped, with: 0)
             }
             guard dropped > 0 else { return }
             let note = "(\(counted(dropped, "log line")) dropped: the reader of stderr is too slow)"

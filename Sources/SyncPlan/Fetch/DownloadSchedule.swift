@@ -105,10 +105,7 @@ struct DownloadSchedule: Sendable {
 
     /// Removes and returns the icons to be decided again: they got a network's login page before it was suspected, or
     /// can be retried because the suspicion has ended.
-    mutating func drainLoginIcons() -> [IconURL] {
-        defer { loginIcons = [] }
-        return loginIcons
-    }
+    mutating func drainLoginIcons() -> [IconURL] { exchange(&loginIcons, with: []) }
 
     /// Returns the icons requested in place of login probes that left, each with a time no earlier than the probe's
     /// next attempt, so that there are no more requests if each icon fails in another way.

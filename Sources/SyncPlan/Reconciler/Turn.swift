@@ -30,17 +30,11 @@ struct Turn: Sendable {
         (events, ended) = ([], [])
     }
 
-    mutating func end() -> [Reconciler.Action] {
-        defer { actions = [] }
-        return actions
-    }
+    mutating func end() -> [Reconciler.Action] { exchange(&actions, with: []) }
 
     mutating func emit(_ event: AgentEvent) { events.append(event) }
 
-    mutating func drainEvents() -> [AgentEvent] {
-        defer { events = [] }
-        return events
-    }
+    mutating func drainEvents() -> [AgentEvent] { exchange(&events, with: []) }
 
     mutating func start(_ job: Reconciler.Job) { actions.append(.start(job)) }
 

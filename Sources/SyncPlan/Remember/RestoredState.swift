@@ -37,10 +37,7 @@ package struct RestoredState: Sendable {
     }
 
     /// Moves everything out: with two owners the catalog would be copied when it changes.
-    package mutating func moveOut() -> RestoredState {
-        defer { self = RestoredState() }
-        return self
-    }
+    package mutating func moveOut() -> RestoredState { exchange(&self, with: RestoredState()) }
 
     /// Moves the catalog out, for the same reason.
     mutating func moveCatalog() -> RestoredCatalog {

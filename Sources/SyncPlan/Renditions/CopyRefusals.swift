@@ -20,10 +20,7 @@ struct CopyRefusals: Sendable {
     mutating func doubt(_ original: Digest) { doubtful.insert(original) }
 
     /// Removes and returns the originals whose renditions may be copies that are refused by now.
-    mutating func drainDoubtful() -> Set<Digest> {
-        defer { doubtful = [] }
-        return doubtful
-    }
+    mutating func drainDoubtful() -> Set<Digest> { exchange(&doubtful, with: []) }
 
     /// Removes all originals; what is doubtful stays so.
     mutating func beginReview() { originals = [] }

@@ -88,10 +88,7 @@ struct RenditionRecords: Sendable {
     }
 
     /// Removes and returns the originals whose failures came or went.
-    mutating func drainChangedFailures() -> Set<Digest> {
-        defer { changedFailures = [] }
-        return changedFailures
-    }
+    mutating func drainChangedFailures() -> Set<Digest> { exchange(&changedFailures, with: []) }
 
     /// Forgets images, as originals and as renditions; returns the originals that lost a rendition.
     mutating func forget(_ images: Set<Digest>) -> Set<Digest> {
