@@ -66,6 +66,8 @@ struct RetirementLedger: Sendable {
     /// may have one again.
     private(set) var unnamedIcons: Set<IconID> = []
 
+    /// The lists of ``purgedDocuments``.
+    var purgedLists: Set<ListName> { Set(purgedDocuments.lazy.compactMap { documents[$0]?.list }) }
     /// Whether a document of purged generations has images.
     var hasPurgedImages: Bool { documents.values.contains { $0.newest <= purged ?? 0 && !$0.images.isEmpty } }
 

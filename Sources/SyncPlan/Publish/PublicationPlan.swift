@@ -155,7 +155,7 @@ struct PublicationPlan: Sendable {
             lists.insert(list)
         }
         // A list is published once, however many of its images were lost.
-        for list in lists.sorted() { window.prioritize(list) }
+        window.prioritize(lists)
         damaged.formUnion(lists)
         return lists
     }
@@ -166,7 +166,7 @@ struct PublicationPlan: Sendable {
     /// Makes a list's document the next to be written, regardless of cost, because the manifest in the folder has
     /// another version of it.
     mutating func renew(_ list: ListName, at now: Timestamp) {
-        window.prioritize(list)
+        window.prioritize([list])
         damaged.insert(list)
         window.markChanged(list, at: now)
     }
@@ -280,7 +280,7 @@ struct PublicationPlan: Sendable {
             isDurable: doubt == nil)
         if doubt != nil { window.fail([], at: now) }
         // What was found damaged meanwhile is published next, whatever this publication has cost its list.
-        for list in damaged { window.prioritize(list) }
+        window.prioritize(damaged)
         self.manifest = manifest
         // The clock was set back meanwhile.
         if isAhead(manifest.published, at: now) { window.markChanged(at: now) }

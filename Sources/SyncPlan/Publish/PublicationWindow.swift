@@ -71,10 +71,11 @@ struct PublicationWindow: Sendable {
         if changes.isEmpty { findFirstDue() }
     }
 
-    /// Publishes a list next regardless of cost, because the newest manifest is wrong about it.
-    mutating func prioritize(_ list: ListName) {
-        guard paces.removeValue(forKey: list) != nil else { return }
-        findFirstDue()
+    /// Publishes lists next regardless of cost, because the newest manifest is wrong about them.
+    mutating func prioritize(_ lists: Set<ListName>) {
+        let known = paces.count
+        for list in lists { paces[list] = nil }
+        if paces.count < known { findFirstDue() }
     }
 
     var isEmpty: Bool { changes.isEmpty && manifestChange == nil }

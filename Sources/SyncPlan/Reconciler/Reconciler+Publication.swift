@@ -103,6 +103,8 @@ extension Reconciler {
         book.retention.ledger.publish(
             manifest, newDocuments: Dictionary(documents) { a, _ in a },
             moved: written.replaced + done.publication.moves.map(\.image.sha256), in: &book.catalog, at: turn.now)
+        // It may have begun before the purge.
+        if purge != nil { book.publishing.window.prioritize(book.retention.ledger.purgedLists) }
         setPublished(manifest)
         finishImages(done, manifest)
         book.catalog.endWaiting(of: done.lists)

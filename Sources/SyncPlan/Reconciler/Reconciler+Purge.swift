@@ -51,6 +51,7 @@ extension Reconciler {
         purge = .publishing(failures: book.publishing.window.failures)
         purging = book.publishing.manifest?.generation
         book.retention.ledger.purge(through: book.publishing.newest)
+        book.publishing.window.prioritize(book.retention.ledger.purgedLists)
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
@@ -85,9 +86,11 @@ extension Reconciler {
         case .publishing(let failures):
             let window = book.publishing.window
             if window.failures > failures { return endPurge(publicationFailure) }
-            // Deferred documents wait for disk space.
-            guard window.isEmpty || !window.deferred.isEmpty else { return }
-            book.retention.ledger.endPurge(waiting: window.deferred)
+            guard !window.isManifestChanged else { return }
+            // Other lists may change all the time. Deferred documents wait for disk space.
+            let waiting = book.retention.ledger.purgedLists.filter(window.isChanged)
+            guard waiting.isSubset(of: window.deferred) else { return }
+            book.retention.ledger.endPurge(waiting: waiting)
             // The publication has just superseded the last generation with images.
             book.retention.waiveGrace(isConfirmed: true, in: book.catalog)
             purge = .removing

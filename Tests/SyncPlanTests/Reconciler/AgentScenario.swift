@@ -141,10 +141,14 @@ struct AgentScenario {
         try handle(.fetched(EndedDownload(url: url, outcome, trail: trail, isMultiplexed: isMultiplexed)))
     }
 
-    mutating func finishPublication(fails: Bool = false, isFull: Bool = false, doubt: String? = nil) throws {
+    /// Lets the publication under way end; `bytes` is what each of its documents took, if not as many as it has.
+    mutating func finishPublication(
+        fails: Bool = false, isFull: Bool = false, doubt: String? = nil, bytes: Int? = nil
+    ) throws {
         try endPublication { disk, publication in
             let result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
-            guard case .published(let manifest, let written, _) = result else { return result }
+            guard case .published(let manifest, var written, _) = result else { return result }
+            if let bytes { written.documents = written.documents.mapValues { _ in bytes } }
             return .published(manifest, written: written, doubt: doubt)
         }
     }

@@ -129,6 +129,45 @@ struct PurgeScenarioTests {
         #expect(agent.events.contains(.purgeFailed(report)))
     }
 
+    @Test("a purge waits for no list without images that changes all the time")
+    func changingList() throws {
+        var agent = try Self.full()
+        for path in ["f", "g", "h"] {
+            try agent.scan(["2.plist": [IconURL("https://k.example/\(path)")]])
+            try agent.finishAll(.failed(.status(404)))
+            while agent.publication != nil { try agent.finishPublication(bytes: 64 << 20) }
+        }
+        #expect(agent.plan.book.publishing.window.isChanged("2.plist"))
+        try agent.handle(.purge)
+        try agent.finishPublication()
+        try agent.pass(.seconds(6))
+        try agent.finishJobs()
+        #expect(agent.plan.book.publishing.window.isChanged("2.plist"))
+        #expect(agent.plan.purgeReport == PurgeReport(.done) && !agent.isOnDisk("x"))
+    }
+
+    @Test("a purge replaces all documents for which there is room, also those of a publication under way")
+    func room() throws {
+        var agent = try Self.full()
+        try agent.scan(["3.plist": [Self.b]])
+        try agent.finishPublication(bytes: 64 << 20)
+        try agent.scan(["3.plist": [Self.a]])
+        #expect(agent.publication?.documents.map(\.list) == ["3.plist"])
+        try agent.handle(.purge)
+        try agent.finishPublication(bytes: 64 << 20)
+        while agent.plan.isPurging {
+            if agent.publication?.documents.contains(where: { $0.list == "1.plist" }) == true {
+                try agent.refusePublication(room: 550)
+            } else if agent.publication != nil || agent.releases != nil || agent.removal != nil {
+                try agent.finishJobs()
+            } else {
+                try agent.passToNextWake()
+            }
+        }
+        #expect(try agent.published("3.plist") == [.pending] && agent.published("1.plist") != [.pending, .pending])
+        #expect(agent.plan.purgeReport?.state == .failed)
+    }
+
     @Test("a purge forgets the pause and the pins, also over a restart")
     func restart() throws {
         var agent = try Self.full()
