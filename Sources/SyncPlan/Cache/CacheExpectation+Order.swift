@@ -48,9 +48,9 @@ extension CacheExpectation {
             while let next = rest.first, next < start + list.icons.count {
                 rest.removeFirst()
                 let (icon, url) = (list.icons[next - start], catalog.icons.url(of: list.icons[next - start]))
-                if let (image, isNamed) = naming(of: icon, url, catalog) {
-                    images.append(Naming(image: catalog.images.image(image), url: isNamed ? url : nil))
-                }
+                let (named, unnamed) = Self.images(of: icon, url, catalog)
+                if let named { images.append(Naming(image: catalog.images.image(named), url: url)) }
+                if let unnamed { images.append(Naming(image: catalog.images.image(unnamed), url: nil)) }
             }
             start += list.icons.count
         }
@@ -66,8 +66,10 @@ extension CacheExpectation {
         for id in ids {
             if areAllOwn {
                 if let image = catalog.icons[id].icon.image { images.append(catalog.images[image], of: id) }
-            } else if let (image, isNamed) = naming(of: id, catalog.icons.url(of: id), catalog) {
-                images.append(catalog.images[image], of: isNamed ? id : nil)
+            } else {
+                let (named, unnamed) = Self.images(of: id, catalog.icons.url(of: id), catalog)
+                if let named { images.append(catalog.images[named], of: id) }
+                if let unnamed { images.append(catalog.images[unnamed], of: nil) }
             }
         }
         // Include unreferenced icons while their names exist.
@@ -86,13 +88,15 @@ extension CacheExpectation {
         return images
     }
 
-    /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
-    private static func naming(
+    /// The image to which an icon's `by-url/` name leads, and the icon's own one until the name leads to it.
+    private static func images(
         of icon: IconID, _ url: IconURL, _ catalog: Catalog
-    ) -> (image: ImageID, isNamed: Bool)? {
-        let name = catalog.names[url]
-        guard let own = catalog.icons[icon].icon.image else { return name?.image.map { ($0, true) } }
-        // It has no name until it is published.
-        return (own, name == nil || name?.image == own)
+    ) -> (named: ImageID?, unnamed: ImageID?) {
+        let (own, name) = (catalog.icons[icon].icon.image, catalog.names[url])
+        guard let own else { return (name?.image, nil) }
+        guard let name, name.image != own else { return (own, nil) }
+        // Documents still show it; it is not expected once it is known to be lost.
+        let last = name.isDamaged ? nil : name.image
+        return (last.flatMap { catalog.images[$0].isOnDisk ? $0 : nil }, own)
     }
 }

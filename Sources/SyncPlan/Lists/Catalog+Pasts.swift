@@ -79,8 +79,15 @@ extension Catalog {
     }
 
     /// Ends showing last images in place of an icon that has its own image now.
-    mutating func endReplacing(_ icon: IconURL) {
-        for app in apps(replacing: icon) { changePast(of: app) { $0.last = nil } }
+    ///
+    /// They are shown again if an image that was not `published` with a download turns out to be missing.
+    mutating func endReplacing(_ icon: IconURL, published: Bool) {
+        for app in apps(replacing: icon) {
+            changePast(of: app) { past in
+                if !published, past.before == nil { past.before = past.last }
+                past.last = nil
+            }
+        }
     }
 }
 

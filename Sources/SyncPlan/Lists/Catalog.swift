@@ -221,7 +221,7 @@ struct Catalog: Sendable {
             if let new = after.shown {
                 images.show(new)
                 // The icon's own image arrived.
-                if hasLastImages { endReplacing(icons.url(of: id)) }
+                if hasLastImages { endReplacing(icons.url(of: id), published: before.staged == new) }
             }
             if let old = before.shown { images.hide(old) }
         }

@@ -275,6 +275,28 @@ struct KeyScenarioTests {
         #expect(agent.plan.status.icons.ready == 2 && agent.requests.count == 2)
     }
 
+    @Test(
+        "at a start, a name and an app keep the last image until that of the group is published, or if it is missing",
+        arguments: [false, true])
+    func lastImageAtStart(isMissing: Bool) throws {
+        var agent = AgentScenario()
+        let two = Self.url(1, 2)
+        try agent.showLastImage("last", of: "https://i.example/", insteadOf: two)
+        try agent.scan(["2.plist": [Self.url(1, 1)]])
+        try agent.finish(Self.url(1, 1), with: "1")
+        try agent.finishJobs()
+        agent.settings = try Self.scenario().settings
+        try agent.restart(losing: isMissing ? [Sample.image("1").sha256] : [])
+        try agent.scan()
+        #expect(agent.disk.names[two] == Sample.image("last").sha256)
+        try agent.disk.check()
+        if agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        let shown = isMissing ? "last" : "1"
+        #expect(agent.disk.names[two] == Sample.image(shown).sha256)
+        #expect(try agent.published("1.plist") == [.ready(Sample.image(shown))])
+    }
+
     @Test("a download that began before a newer URL came passes no older image on")
     func olderDownload() throws {
         var agent = try Self.scenario()
