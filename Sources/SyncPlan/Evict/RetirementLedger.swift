@@ -17,6 +17,8 @@ struct RetirementLedger: Sendable {
         fileprivate(set) var before: [ClosedRange<Int>] = []
         /// The document's ready icons.
         let icons: SortedSet<IconID>
+        /// Those of ``icons`` in place of which apps show their last images.
+        let replaced: SortedSet<IconID>
         let images: SortedSet<ImageID>
         /// Those of ``images`` that are renditions.
         let renditions: SortedSet<ImageID>
@@ -72,6 +74,11 @@ struct RetirementLedger: Sendable {
     var hasPurgedImages: Bool { documents.values.contains { $0.newest <= purged ?? 0 && !$0.images.isEmpty } }
 
     func names(_ icon: IconID, in document: Digest) -> Bool { documents[document]?.icons.contains(icon) ?? false }
+
+    /// Whether a document shows an icon's own image.
+    func hasOwnImage(of icon: IconID, in document: Digest) -> Bool {
+        documents[document].map { $0.icons.contains(icon) && !$0.replaced.contains(icon) } ?? false
+    }
 
     /// The most entries of a list's documents that are searched for a returning app.
     static let longestSearch = 200_000
@@ -172,6 +179,7 @@ struct RetirementLedger: Sendable {
 
     private mutating func add(_ value: AppListDocument, _ digest: Digest, to catalog: inout Catalog) {
         var ready: (icons: [IconID], images: [ImageID]) = ([], [])
+        var replaced: [IconID] = []
         ready.icons.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var apps: [App] = []
@@ -188,13 +196,14 @@ struct RetirementLedger: Sendable {
             guard case .some(let last, let renditions) = value.apps[index].rest else { continue }
             for rendition in renditions { made.append(catalog.images.id(of: rendition.image)) }
             guard let last else { continue }
+            replaced.append(icon)
             let shown = App.LastImage(url: last.icon, image: id, since: last.since)
             apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
         ready.images += made
         let document = Document(
-            icons: SortedSet(ready.icons), images: SortedSet(ready.images), renditions: SortedSet(made),
-            list: value.list, apps: apps)
+            icons: SortedSet(ready.icons), replaced: SortedSet(replaced), images: SortedSet(ready.images),
+            renditions: SortedSet(made), list: value.list, apps: apps)
         for image in document.images { catalog.images.name(image) }
         for icon in document.icons { catalog.icons.name(icon) }
         documents[digest] = document

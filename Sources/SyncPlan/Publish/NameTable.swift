@@ -68,14 +68,20 @@ struct NameTable: Sendable {
     /// Begins a publication; returns the links to set besides those of its staged images.
     ///
     /// Others come together with the documents that show them: a name that no document refers to would never be removed,
-    /// and one whose lists are `changed`, but not in the publication, would be ahead of their documents.
+    /// and one could be ahead of the first document by list name that shows it, if that is not in the publication.
     mutating func begin(
-        with contents: PublicationContents, beside changed: (ListName) -> Bool, in catalog: inout Catalog
+        with contents: PublicationContents, beside plan: PublicationPlan, _ ledger: RetirementLedger,
+        in catalog: inout Catalog
     ) -> [Publication.Link] {
         var links: [Publication.Link] = []
+        let mayWait = !plan.window.hasNoChangedList
+        func isOutdated(_ list: ListName) -> Bool { plan.window.isChanged(list) && !contents.lists.contains(list) }
+        // Their documents may show icons that they no longer name.
+        lazy var outdated = plan.rewritten.filter(isOutdated).sorted()
         hasDamage = names.values.contains(where: \.isDamaged)
         for (icon, name) in names where name.isOpen {
-            if let id = catalog.icons.id(of: icon), contents.stagedIcons.contains(id) { continue }
+            let id = catalog.icons.id(of: icon)
+            if let id, contents.stagedIcons.contains(id) { continue }
             let (record, shown) = (catalog.icons[icon], catalog.shownImage(for: icon))
             if !name.isDamaged, shown == nil || shown == name.image {
                 let isOwn = record?.image == name.image
@@ -85,9 +91,14 @@ struct NameTable: Sendable {
             guard let record, record.isReferenced, let shown else { continue }
             let isPublished = catalog.icons.id(named: icon) != nil
             let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
+            guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
             // A link to a damaged or an unknown image is set in any case.
-            let waits = record.hasImage && name.image != nil && !name.isDamaged && lists.contains(where: changed)
-            guard isPublished && !waits || lists.contains(where: contents.lists.contains) else { continue }
+            if isPublished, mayWait, record.hasImage, name.image != nil, !name.isDamaged {
+                guard let current = lists.lazy.filter({ !isOutdated($0) }).min() else { continue }
+                let earlier = lists.filter { $0 < current } + outdated.prefix { $0 < current }
+                let documents = earlier.compactMap { catalog.lists[$0]?.published?.sha256 }
+                if let id, documents.contains(where: { ledger.hasOwnImage(of: id, in: $0) }) { continue }
+            }
             // If the publication fails, a name that a document refers to must not be removed.
             let before = name.image ?? (isPublished ? record.image : nil)
             let path = catalog.images.image(shown).path

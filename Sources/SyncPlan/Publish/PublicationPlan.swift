@@ -239,7 +239,7 @@ struct PublicationPlan: Sendable {
         // Moved out of `self`: with two owners the table would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
-        publication.links += names.begin(with: contents, beside: window.isChanged, in: &catalog)
+        publication.links += names.begin(with: contents, beside: self, ledger, in: &catalog)
         catalog.names = names
         rewritten.subtract(lists)
         // Not each refusal is worth a generation.

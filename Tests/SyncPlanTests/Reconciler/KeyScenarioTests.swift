@@ -83,6 +83,39 @@ struct KeyScenarioTests {
         #expect(agent.disk.names[one] != Sample.image("y").sha256)
     }
 
+    @Test(
+        "a name waits for the document of the first list that shows the image before, also if that no longer names it",
+        arguments: [false, true], ["0.plist", "2.plist"] as [ListName])
+    func namesWaitForTheFirst(isNaming: Bool, other: ListName) throws {
+        var agent = try Self.scenario()
+        let (one, two) = (Self.url(1, 1), Self.url(1, 2))
+        try agent.scan(["1.plist": [one], other: [one]])
+        try agent.finish(one, with: "x")
+        try agent.finishJobs()
+        try agent.scan(["3.plist": [two]])
+        try agent.finishJobs()
+        try agent.handle(.request([two], isRefresh: true, isFull: true))
+        try agent.finish(two, with: "y")
+        let new = (1...12).map { IconURL("https://i.example/\($0)") }
+        try agent.scan(["1.plist": isNaming ? [one] + new : new], waits: false)
+        while agent.plan.book.publishing.window.deferred.isEmpty {
+            while agent.publication == nil { try agent.passToNextWake() }
+            let documents = try #require(agent.publication?.documents)
+            if documents.contains(where: { $0.list == "1.plist" }) {
+                try agent.refusePublication(room: documents.reduce(-1) { $0 + $1.json.utf8.count })
+            } else {
+                try agent.finishPublication()
+            }
+        }
+        #expect(agent.plan.book.publishing.window.deferred == ["1.plist"])
+        while try agent.published(other) != [.ready(Sample.image("y"))] {
+            while agent.publication == nil { try agent.passToNextWake() }
+            try agent.finishPublication()
+        }
+        #expect(agent.disk.names[one] == Sample.image(other < "1.plist" ? "y" : "x").sha256)
+        try agent.disk.check()
+    }
+
     @Test("the newest of several spellings is requested once; all share its image or failure")
     func spellings() throws {
         var agent = try Self.scenario()
