@@ -166,6 +166,9 @@ extension IconBook {
         // The hops to a copy follow from its digest.
         let shared = isCopy ? nil : catalog.share(ended.trail?.leavingOut(url))
         apply(.ended(end, trail: shared), to: id, in: &turn)
+        if icon.isAwaited, icon.isReferenced, case .failed(let failure) = end, failure.nextAttempt == turn.now {
+            apply(.awaited, to: id, in: &turn)
+        }
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }

@@ -211,6 +211,18 @@ struct ReloadScenarioTests {
         #expect(agent.downloads.isEmpty)
     }
 
+    @Test("a refresh that a user asked for stays the user's when it is repeated after a reload")
+    func awaited() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.handle(.request([Self.a], isRefresh: true))
+        try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
+        try agent.finish(Self.a, .failed(.timeout("10 s")))
+        #expect(agent.downloads[Self.a] != nil && !agent.plan.syncReport(of: ["1.plist"]).isDone)
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.plan.syncReport(of: ["1.plist"]).isDone)
+    }
+
     @Test("a reload reads the file of authorities again, and retries the icons of servers that were not trusted")
     func authorities() throws {
         var agent = AgentScenario { $0.fetch.caFile = "/ca.pem" }
