@@ -25,7 +25,14 @@ package struct UnnamedFiles: Equatable, Sendable {
         Array(since.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)\n" }.joined().utf8)
     }
 
-    /// Updates the record after a successful export, and returns the files to remove, sorted.
+    /// The record without files that a manifest names, at paths in `named`.
+    package func leavingOut(_ named: Set<String>) -> UnnamedFiles {
+        var known = self
+        known.since = since.filter { !named.contains($0.key) }
+        return known
+    }
+
+    /// Updates the record for an export, and returns the files to remove, sorted.
     ///
     /// `named` are the paths that the exported manifest leads to, and its signature; other files stay for `keep` after
     /// the last export that named them.

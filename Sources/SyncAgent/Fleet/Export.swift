@@ -75,6 +75,10 @@ package struct Export: Sendable {
         // Another export may have replaced the manifest meanwhile.
         report.isUnchanged = try await order(at: target, contents) == .same
         if !report.isUnchanged {
+            // Otherwise the next export would take a file for unnamed since then, if this one ends before its last step.
+            if let known = record?.leavingOut(kept), known != record {
+                try? await target.put(known.text, at: ExportLayout.record)
+            }
             try await target.put(source.text, at: CacheLayout.manifest)
             guard try await order(at: target, contents) == .same else {
                 throw ExportError.incomplete(target: target.name, path: CacheLayout.manifest)

@@ -113,6 +113,29 @@ struct ExportTests {
         }
     }
 
+    @Test("an export that ends after it put the manifest does not let the next one remove what the manifest names")
+    func endedAfterManifest() async throws {
+        try await ExportWorld.with { world in
+            let week = Duration.seconds(7 * 86_400)
+            try world.publish(1, "a", "b")
+            try await world.export(now: Sample.time)
+            try world.publish(2, "b")
+            try await world.export(now: Sample.time)
+            try world.publish(3, "a", "b")
+            await #expect(throws: CancellationError.self) {
+                let source = try ExportSource(IconCache(at: world.cache))
+                defer { source.end() }
+                let target = SmallTarget(
+                    whole: try ExportFolder(world.target, apartFrom: world.cache), endsWithManifest: true)
+                _ = try await Export(of: source, signature: nil, keep: week, verifies: false)
+                    .run(to: target, at: Sample.time + week / 2)
+            }
+            try world.publish(4, "b")
+            #expect(try await world.export(now: Sample.time + week).removed == 0)
+            #expect(world.files.contains(Sample.image("a").path))
+        }
+    }
+
     @Test("an export to a full target removes first what is due, but nothing that the target's manifest names")
     func full() async throws {
         try await ExportWorld.with { world in
@@ -211,10 +234,12 @@ struct ExportTests {
     }
 }
 
-/// A target with room for so many images.
+/// A target with room for so many images, or whose exports end early.
 private struct SmallTarget: ExportTarget {
     let whole: ExportFolder
-    let room: Int
+    var room = Int.max
+    /// Whether exports end once the manifest is there.
+    var endsWithManifest = false
 
     var name: String { whole.name }
 
@@ -227,7 +252,10 @@ private struct SmallTarget: ExportTarget {
     func contents() throws -> ExportContents { try whole.contents() }
     func read(_ path: String) throws -> [UInt8]? { try whole.read(path) }
     func settle(_ paths: [String]) throws { try whole.settle(paths) }
-    func put(_ bytes: [UInt8], at path: String) throws { try whole.put(bytes, at: path) }
+    func put(_ bytes: [UInt8], at path: String) throws {
+        try whole.put(bytes, at: path)
+        if endsWithManifest, path == CacheLayout.manifest { throw CancellationError() }
+    }
     func remove(_ paths: [String]) throws { try whole.remove(paths) }
     func damaged(among files: [ExportFile], of source: ExportSource) throws -> [ExportFile] {
         try whole.damaged(among: files, of: source)
